@@ -87,8 +87,9 @@ class Feature:
                 if column.dtype.kind not in "iu":
                     numbers = np.where(absent, 0.0, column).astype(np.float64)
                 found = self.cuts.places(numbers)
-            except (TypeError, ValueError):
-                raise InputError(f"column {self.name!r} has values that are no numbers") from None
+            except (TypeError, ValueError) as error:
+                text = f"column {self.name!r} has values that are no numbers: {error}"
+                raise InputError(text) from None
         else:
             level = {value: place for place, value in enumerate(self.values)}
             found = np.zeros(len(column), dtype=np.intp)

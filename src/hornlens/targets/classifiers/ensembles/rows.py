@@ -104,5 +104,6 @@ def frame_numbers(column: Any) -> NDArray[np.float64]:
         if hasattr(column, "iloc"):
             return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
         return np.asarray(column.to_numpy()).astype(np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"column {str(column.name)!r} has values that are no numbers") from None
+    except (TypeError, ValueError) as error:
+        text = f"column {str(column.name)!r} has values that are no numbers: {error}"
+        raise InputError(text) from None

@@ -269,5 +269,5 @@ def test_words_that_trees_do_not_accept_are_an_error_in_a_line(saved_forest, tmp
     assert isinstance(run.exception, HornlensError)
     assert "could not convert string to float: 'old'" in str(run.exception)
     rows = pandas.DataFrame({"age": ["old", "new"], "visits": [1, 2]})
-    with pytest.raises(HornlensError, match="'age' has values that are no numbers: .*'old'"):
+    with pytest.raises(HornlensError, match=r"'age' has values that are no numbers: .*'old'"):
         hornlens.prove(saved_forest[0], "visits > 1 -> yes", rows)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hornlens.classifiers.proofs import Proof, not_finished
+from hornlens.classifiers.proofs import Proof, guarded, not_finished
 from hornlens.exact.boxes.forbidden import Forbidden
 from hornlens.logic.cuts import Cuts
 from hornlens.targets.classifiers.answering import Classifier
@@ -16,7 +16,7 @@ from hornlens.targets.classifiers.binning import Binning
 from hornlens.targets.classifiers.ensembles.trees import NotExact
 from hornlens.targets.classifiers.guard import DRAWN, uniform_inputs, unlike
 from hornlens.targets.classifiers.netproving import NetworkProver
-from hornlens.targets.classifiers.networks import NetworkModel, read_network
+from hornlens.targets.classifiers.networks import read_network
 from hornlens.targets.classifiers.points import Binned
 from hornlens.targets.classifiers.provers import Prover
 from hornlens.targets.classifiers.voting import Vote
@@ -50,15 +50,18 @@ def network_levels(clf: Any, classifier: Classifier, more: Mapping[str, Cuts]) -
     return Binning(features, exact, how, network=network)
 
 
-def in_ranges(binned: Binned) -> str:
+def in_ranges(binning: Binning, binned: Binned) -> str:
     """Say of which numbers a proof speaks, behind "every input": those between the ends of X."""
-    if all(feature.cuts is None for feature in binned.every):
+    if binning.network is None or all(feature.cuts is None for feature in binned.every):
         return ""
     return " with numbers in the ranges of X"
 
 
-def guarded_network(proof: Proof, network: NetworkModel, binned: Binned, seed: int) -> Proof:
-    """Return a proof, unless the network as it was read says something else than the model."""
+def guarded_proof(proof: Proof, binning: Binning, binned: Binned, seed: int) -> Proof:
+    """Return a proof, unless the model as it was read says something else than the model itself."""
+    network = binning.network
+    if network is None:
+        return guarded(proof, binned, seed)
     if proof.status != "proved":
         return proof
     table, meter = binned.classifier.table, binned.meter

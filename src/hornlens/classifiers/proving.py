@@ -13,13 +13,12 @@ import numpy as np
 from hornlens.classifiers.counterexamples import CounterexampleSearch, Region, refuted
 from hornlens.classifiers.monotone import proved_motion
 from hornlens.classifiers.nearest import nearest_row
-from hornlens.classifiers.networkproofs import guarded_network, in_ranges, network_levels, prover_of
+from hornlens.classifiers.networkproofs import guarded_proof, in_ranges, network_levels, prover_of
 from hornlens.classifiers.progress import shown
 from hornlens.classifiers.proofs import (
     MeantInputs,
     Proof,
     ProofDomain,
-    guarded,
     not_finished,
     too_hard,
 )
@@ -245,7 +244,7 @@ def _proved(
     binning = _levels(clf, classifier, options, more, meter, plausible)
     assumed = assumed.counted_in(binning.features, table)
     binned = Binned(classifier, binning.features, meter)
-    meant = MeantInputs(assumed, _ranges(binning, binned))
+    meant = MeantInputs(assumed, in_ranges(binning, binned))
     of = {feature.name: feature for feature in binned.every}
     cases = Cases(of, asked.says, (1 << len(classifier.classes)) - 1)
     exceptions = _boxes(cases.of(parsed.exceptions), binned)
@@ -271,7 +270,7 @@ def _proved(
     if proof and unseen:
         but = f"no row of X has a missing {unseen[0]}"
         return meant.meant(Proof(rule, "not refuted", f"Not refuted, but not proved: {but}."))
-    return meant.meant(_guarded(proof, binning, binned, seed))
+    return meant.meant(guarded_proof(proof, binning, binned, seed))
 
 
 def _levels(
@@ -288,18 +287,6 @@ def _levels(
         if levels is not None:
             return levels
     return options.binning(clf, classifier, more, meter)
-
-
-def _ranges(binning: Binning, binned: Binned) -> str:
-    """Say of which numbers is spoken, if not of all."""
-    return "" if binning.network is None else in_ranges(binned)
-
-
-def _guarded(proof: Proof, binning: Binning, binned: Binned, seed: int) -> Proof:
-    """Return a proof, unless the model as it was read says something else than the model."""
-    if binning.network is None:
-        return guarded(proof, binned, seed)
-    return guarded_network(proof, binning.network, binned, seed)
 
 
 def _motion_proved(
@@ -319,12 +306,12 @@ def _motion_proved(
     assumed = assumed.counted_in(binning.features, table)
     binned = Binned(classifier, binning.features, meter)
     forbidden = assumed.over(binned.every)
-    meant = MeantInputs(assumed, _ranges(binning, binned))
+    meant = MeantInputs(assumed, in_ranges(binning, binned))
     proof = proved_motion(
         *(asked.rule, motion, binned, binning, forbidden, asked.says),
         *(options.limit, options.seed, meant),
     )
-    return meant.meant(_guarded(proof, binning, binned, options.seed))
+    return meant.meant(guarded_proof(proof, binning, binned, options.seed))
 
 
 def _boxes(cases: Sequence[Case], binned: Binned) -> list[Region]:

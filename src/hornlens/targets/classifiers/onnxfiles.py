@@ -16,7 +16,7 @@ from hornlens.models.privacy import keep_private
 from hornlens.targets.classifiers.columns import Column, Table
 from hornlens.targets.classifiers.ensembles.trees import NotExact
 from hornlens.targets.classifiers.onnxgraphs import Graph, Unreadable, read_graph
-from hornlens.targets.classifiers.onnxruns import UpTo, session_of
+from hornlens.targets.classifiers.onnxruns import UpTo, answers_to_rows, session_of
 from hornlens.targets.classifiers.pipelines import TreeModel
 
 INSTALL = "pip install 'hornlens[onnx]'"
@@ -76,8 +76,8 @@ class OnnxModel:
 
     def predict(self, rows: dict[str, NDArray[Any]]) -> NDArray[Any]:
         """Return the label of each row: the model's first output."""
-        said = np.asarray(self._session.run([self._session.get_outputs()[0].name], rows)[0])
-        return said.reshape(-1) if said.ndim == 2 and said.shape[1] == 1 else said
+        (labels,) = answers_to_rows(self._session, [self._session.get_outputs()[0].name], rows)
+        return labels.reshape(-1) if labels.ndim == 2 and labels.shape[1] == 1 else labels
 
     @cached_property
     def _graph(self) -> Graph | str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,6 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornlens.errors import HornlensError
+
+FEWEST = 64
+"""Fewer rows than that are asked together with copies of the last one.
+
+onnxruntime adds up the trees of up to 50 rows in another order than those of more: a row has to get
+one answer, whoever is asked beside it.
+"""
+
+
+def answers_to_rows(
+    session: Any, tensors: Sequence[str], rows: dict[str, NDArray[Any]]
+) -> list[NDArray[Any]]:
+    """Return the values of tensors for rows, which do not depend on how many there are."""
+    count = min(map(len, rows.values()), default=0)
+    short = max(0, FEWEST - count) if count else 0
+    filled = {name: np.concatenate([own, *[own[-1:]] * short]) for name, own in rows.items()}
+    return [np.asarray(values)[:count] for values in session.run(list(tensors), filled)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +69,9 @@ class UpTo:
         """Return the values of the tensors, side by side."""
         values = dict(rows)
         if self.computed:
-            values |= zip(self.computed, self._session.run(self.computed, rows), strict=True)
+            values |= zip(
+                self.computed, answers_to_rows(self._session, self.computed, rows), strict=True
+            )
         parts = [np.asarray(values[name]) for name in self.tensors]
         return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
 

@@ -16,6 +16,13 @@ from sklearn.svm import LinearSVC
 
 import hornlens
 from hornlens import Limits
+from hornlens.logic.cuts import Cuts
+from hornlens.targets.classifiers.answering import read_classifier
+from hornlens.targets.classifiers.columns import read_table
+from hornlens.targets.classifiers.ensembles.trees import NotExact
+from hornlens.targets.classifiers.features import number_feature
+from hornlens.targets.classifiers.networks import read_network
+from hornlens.targets.classifiers.points import Binned
 from tests.classifier_cases import one_thread
 
 __all__ = ["one_thread"]
@@ -219,3 +226,14 @@ def test_a_number_may_change_within_a_level():
     clf, rows = trained()
     proof = hornlens.prove(clf, "steps never changes the class where dose >= 90", rows)
     assert proof.status == "not refuted", proof
+
+
+def test_numbers_that_have_one_level_are_no_constant():
+    rows = np.column_stack([np.linspace(-2, 2, 50), np.linspace(0, 9, 50)])
+    model = read_network(LogisticRegression().fit(rows, rows[:, 0] > 0), read_table(rows))
+    features = model.features(read_table(rows), {})
+    column = rows[:, 1]
+    joined = (features[0], number_feature("x1", "number", column, Cuts.at([])))
+    classifier = read_classifier(LogisticRegression().fit(rows, rows[:, 0] > 0), rows)
+    with pytest.raises(NotExact, match="'x1' has one level"):
+        model.over(Binned(classifier, joined))

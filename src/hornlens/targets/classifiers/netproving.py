@@ -84,11 +84,8 @@ class NetworkProver(Prover):
         pairs = PairOccurrence(change, self.occurring)
 
         def confirm(low: Levels, high: Levels) -> Levels | None:
-            pair = pairs.cell_in(low, high, self.binned.check)
-            if pair is None:
-                return None
-            classes = self.binned.ask(np.concatenate(change.ends(pair[None]))).tolist()
-            return self._shown(pair, classes == [place, other])
+            pair, is_wanted = self._pair_in(pairs, (low, high), [place, other])
+            return None if pair is None else self._shown(pair, is_wanted)
 
         tables = NetworkTables(both.combined(parts), self._unit)
         tolerance, check = tables.tolerance, self.binned.check

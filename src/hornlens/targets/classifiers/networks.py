@@ -72,8 +72,9 @@ class NetworkModel:
 
     def places(self, table: Table, columns: Sequence[Column]) -> tuple[Levels, NDArray[np.bool_]]:
         """Return the class of rows as the network was read, and where rounding decides it."""
-        sums = self._seen(table, columns) @ self.weights[0] + self.biases[0]
-        size = np.abs(self._seen(table, columns)) @ np.abs(self.weights[0]) + np.abs(self.biases[0])
+        seen = self._seen(table, columns)
+        sums = seen @ self.weights[0] + self.biases[0]
+        size = np.abs(seen) @ np.abs(self.weights[0]) + np.abs(self.biases[0])
         terms = 8 + len(self.source)
         for weights, bias in zip(self.weights[1:], self.biases[1:], strict=True):
             sums = np.where(sums > 0, sums, self.leak * sums) @ weights + bias
@@ -93,6 +94,12 @@ class NetworkModel:
         """
         base = [feature.column(np.zeros(1, dtype=np.intp)) for feature in binned.every]
         (start,) = self._seen(binned.classifier.table, base)
+        for feature in binned.every:
+            if feature.size > 1 or feature.cuts is None:
+                continue
+            lowest, highest = _ends(feature)
+            if lowest[0] != highest[0]:
+                raise NotExact(f"column {feature.name!r} has one level, for more than one number")
         source, inputs = np.array(self.source, dtype=np.intp), []
         fixed = ~np.isin(source, binned.telling)
         first = start[fixed] @ self.weights[0][fixed] + self.biases[0]

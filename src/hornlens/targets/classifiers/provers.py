@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from hornlens.exact.boxes.axes import Box
 from hornlens.exact.boxes.cells import Levels
 from hornlens.targets.classifiers.bounding.occurring import Occurrence
-from hornlens.targets.classifiers.bounding.pairs import AxisChange
+from hornlens.targets.classifiers.bounding.pairs import AxisChange, PairOccurrence
 from hornlens.targets.classifiers.bounding.rows import Flags, Floats
 from hornlens.targets.classifiers.bounding.search import Verdicts
 from hornlens.targets.classifiers.bounding.stacks import Intervals
@@ -129,6 +129,16 @@ class Prover(ABC):
             if cell is not None:
                 return cell
         return None
+
+    def _pair_in(
+        self, pairs: PairOccurrence, box: tuple[Levels, Levels], classes: list[int]
+    ) -> tuple[Levels | None, bool]:
+        """Return a pair of a box that counts, if there is one; and whether it has these classes."""
+        pair = pairs.cell_in(*box, self.binned.check)
+        if pair is None:
+            return None, False
+        answers = self.binned.ask(np.concatenate(pairs.change.ends(pair[None]))).tolist()
+        return pair, answers == classes
 
     # --- questions ---
 

@@ -153,11 +153,8 @@ class Vote(Prover):
         pairs = PairOccurrence(change, self.occurring)
 
         def confirm(low: Levels, high: Levels) -> Levels | None:
-            pair = pairs.cell_in(low, high, self.binned.check)
-            if pair is None:
-                return None
-            classes = self.binned.ask(np.concatenate(change.ends(pair[None]))).tolist()
-            return pair if classes == [place, other] else None
+            pair, is_wanted = self._pair_in(pairs, (low, high), [place, other])
+            return pair if is_wanted else None
 
         def sums() -> list[Sum]:
             lead = self._lead(place, other)
